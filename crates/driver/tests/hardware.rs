@@ -120,11 +120,20 @@ fn foretold(folder: &Path, device: &str, name: &str, more: &[&str]) -> Vec<(u64,
     let regions = told.get("regions").and_then(|it| it.as_array()).expect("regions");
     let number = |it: &serde_json::Value, key: &str| it.get(key).and_then(|it| it.as_u64());
     let one = |it: &serde_json::Value| {
+        // Of regions that run at the same time the last tells what all take.
+        let together = it.get("together");
+        let lines = together.and_then(|it| it.get("lines")).and_then(|it| it.as_array());
+        if let Some(last) = lines.and_then(|it| it.last()) {
+            let is_last = last.as_u64() == number(it, "line");
+            return is_last.then(|| Some((number(it, "line")?, number(together?, "cycles")?)));
+        }
         let mut designs = it.get("designs").and_then(|it| it.as_array()).into_iter().flatten();
         let chosen = designs.find(|it| it.get("chosen").is_some_and(|it| *it == true));
-        Some((number(it, "line")?, number(chosen.unwrap_or(it), "cycles")?))
+        let cycles = number(chosen.unwrap_or(it), "cycles");
+        Some(number(it, "line").zip(cycles))
     };
-    regions.iter().map(|it| one(it).expect("cycles are told of each region")).collect()
+    let told = regions.iter().filter_map(one);
+    told.map(|it| it.expect("cycles are told of each region")).collect()
 }
 
 /// Words are equal, numbers with a fraction nearly: sums are taken in another order.

@@ -2,8 +2,11 @@
 //!
 //! A kernel in which one thread runs everything (`opt::passes::pipeline::run_pipelined`) is read loop by loop ([`plan`]): an
 //! iteration becomes a graph of operations ([`graph`]), whose operators and memories take what a device says ([`device`]); a
-//! schedule ([`schedule`]) tells how soon the next iteration may start. All that comes out is modelled.
+//! schedule ([`schedule`]) tells how soon the next iteration may start. Kernels with channels may run at the same time
+//! ([`channels`]). All that comes out is modelled.
 
+#[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
+pub mod channels;
 pub mod device;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
 mod flow;

@@ -19,7 +19,7 @@ use source::Span;
 use crate::device::Device;
 use crate::flow::{Closed, Flow, Obstacle, Stop, plain_name, short_rounds};
 use crate::graph::{Class, Edge, Graph, Memory, Op, Resources, Unit, Wait};
-use crate::hardware::{Passed, design};
+use crate::hardware::{Passed, Shape, design};
 use crate::schedule::{Bound, CYCLE};
 
 /// A kernel.
@@ -44,6 +44,8 @@ pub struct Plan {
     pub memory_seconds: Option<f64>,
     /// Joules.
     pub joules: Option<f64>,
+    /// How often loops run, as it was assumed.
+    pub rounds: BTreeMap<StmtId, u64>,
 }
 
 /// A piece of a kernel.
@@ -188,10 +190,12 @@ pub fn plan(
                 let built = design(program, kernel, device, Some(&passed(program, kernel)));
                 let built = built.or_else(|_| design(program, kernel, device, None)).ok();
                 let asked = |stmt: StmtId| analysis.carried(stmt, given).trips.estimate;
-                let rounds = planner.rounds;
-                let trips = |it: StmtId| rounds.get(&it).copied().unwrap_or_else(|| asked(it));
-                let cycles = built.map(|it| it.cycles(&trips));
-                return total(parts, cycles, local, device);
+                let known = planner.rounds;
+                let trips = |it: StmtId| known.get(&it).copied().unwrap_or_else(|| asked(it));
+                let cycles = built.as_ref().map(|it| it.cycles(&trips));
+                let loops = built.iter().flat_map(|it| Shape::loops(&it.shape));
+                let rounds = loops.map(|it| (it, trips(it))).collect();
+                return Plan { rounds, ..total(parts, cycles, local, device) };
             }
             // Once in memory an array stays there: this ends.
             Err(var) => memory.insert(var),
@@ -232,7 +236,18 @@ fn total(parts: Vec<Part>, built: Option<u64>, local: Vec<(String, u64)>, device
     };
     let watts = device.idle + (device.full - device.idle) * resources.share(device).min(1.0);
     let joules = seconds.map(|it| it * watts);
-    Plan { parts, cycles, is_hardware, bytes, resources, local, seconds, memory_seconds, joules }
+    Plan {
+        parts,
+        cycles,
+        is_hardware,
+        bytes,
+        resources,
+        local,
+        seconds,
+        memory_seconds,
+        joules,
+        rounds: BTreeMap::new(),
+    }
 }
 
 fn sum(parts: &[Part], of: &dyn Fn(&Part) -> Option<u64>) -> Option<u64> {

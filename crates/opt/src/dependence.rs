@@ -22,7 +22,7 @@ use ir::walk::Part;
 use rustc_hash::FxHashMap;
 
 use crate::access::Base;
-use crate::alias::Aliases;
+use crate::alias::{Aliases, Apart};
 use crate::effects::Effects;
 pub use crate::finding::{
     Access, Carried, DependenceKind, Disjoint, Fact, Far, Finding, Obstacle, Range, Reason, Terms,
@@ -35,6 +35,15 @@ use crate::sharing::Marked;
 pub use crate::sum::Sum;
 use crate::values::Values;
 use crate::{normal, pairs, privatise, reduction, walk};
+
+/// What code reaches in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reached {
+    /// This variable, by name.
+    Object(VarId),
+    /// What this pointer leads to.
+    Through(VarId),
+}
 
 /// A region, and what is read and written in it, if that could be told.
 type Walked = (RegionId, Option<Rc<(Scan, walk::Body)>>);
@@ -68,6 +77,23 @@ impl<'a> Analysis<'a> {
     /// Whether a function is known to do nothing but compute from what it is given.
     pub fn is_pure(&self, function: FunctionId) -> bool {
         self.effects.of(function).is_some_and(|it| it.stop.is_none() && it.writes.is_empty())
+    }
+
+    /// Whether two are known to be different objects.
+    pub fn are_apart(&self, a: Reached, b: Reached) -> bool {
+        let base = |it: Reached| match it {
+            Reached::Object(var) => Base::Var(var),
+            Reached::Through(pointer) => Base::Pointee(pointer),
+        };
+        match self.aliases.apart(self.program, (base(a), None), (base(b), None)) {
+            Apart::Different | Apart::Restrict(_) | Apart::Known(..) => true,
+            Apart::Same | Apart::Perhaps => false,
+        }
+    }
+
+    /// Whether something else than its name may lead to a variable.
+    pub fn has_other_names(&self, var: VarId) -> bool {
+        self.aliases.is_exposed(self.program, var)
     }
 
     /// Values that variables keep, for estimates.

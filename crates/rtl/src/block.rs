@@ -93,6 +93,26 @@ pub enum Act {
     Look(usize),
     /// A write of one: the number and the value. It is there from the next cycle on.
     Keep(usize),
+    /// A value out of a channel: which.
+    Pop(usize),
+    /// A value into a channel: which.
+    Push(usize),
+}
+
+impl Act {
+    /// The channel that it is about, and whether it puts values in.
+    pub fn channel(self) -> Option<(usize, bool)> {
+        match self {
+            Act::Pop(channel) => Some((channel, false)),
+            Act::Push(channel) => Some((channel, true)),
+            Act::Begin(_)
+            | Act::Compute(_)
+            | Act::Load
+            | Act::Store
+            | Act::Look(_)
+            | Act::Keep(_) => None,
+        }
+    }
 }
 
 /// A node, and what its maker knows of it.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::block::{Act, Block, Function, Node, Number, Operand};
 use crate::design::{Chip, Design, Next};
+use crate::group::{Group, Queues, Waiting};
 
 /// Why a run has ended before its kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub enum Fault {
     Element(u64),
     /// It takes more cycles than were allowed.
     Long,
+    /// Kernels wait for each other's channels: which, and what for.
+    Deadlock(Vec<Waiting>),
 }
 
 /// What loads and stores reach.
@@ -53,44 +56,119 @@ pub fn run<M: Memory + ?Sized>(
     memory: &mut M,
     most: u64,
 ) -> Result<u64, Fault> {
-    let room = |it: &Chip| vec![0; usize::try_from(it.elements).unwrap_or(0)];
-    let mut machine = Machine {
-        store: design.memory.1,
-        memory,
-        cycle: 0,
-        most,
-        writes: VecDeque::new(),
-        chips: design.chips.iter().map(room).collect(),
-        kept: Vec::new(),
-    };
-    let plans: Vec<Plan<'_>> = design.states.iter().map(|it| Plan::new(&it.block)).collect();
-    let mut at = 0;
-    while let (Some(state), Some(plan)) = (design.states.get(at), plans.get(at)) {
-        let test = machine.block(plan, registers)?;
-        at = match state.next {
-            Next::Goto(next) => next,
-            Next::Choose(yes, no) => {
-                machine.cycle += 1;
-                if test != 0 { yes } else { no }
+    let plans = plans(design);
+    let mut machine = Machine::new(design, &plans, registers.to_vec());
+    let mut queues = Queues::default();
+    let ended = loop {
+        if machine.cycle >= most {
+            break Err(Fault::Long);
+        }
+        match machine.step(memory, &mut queues) {
+            Ok(Step::Went) => {}
+            Ok(Step::Ended) => break Ok(machine.cycle),
+            // It has a channel, and nobody is at the other end.
+            Ok(Step::Waits(channel, is_full)) => {
+                break Err(Fault::Deadlock(vec![Waiting { member: 0, channel, is_full }]));
             }
-        };
-    }
-    machine.written(u64::MAX)?;
-    Ok(machine.cycle)
+            Err(fault) => break Err(fault),
+        }
+    };
+    registers.copy_from_slice(&machine.registers);
+    ended
 }
 
-struct Machine<'m, M: ?Sized> {
-    /// Cycles until a store is seen.
-    store: u64,
-    memory: &'m mut M,
-    cycle: u64,
+/// Runs the kernels of a group, whose registers are as they begin. Answers the cycles until the last has ended, of at most
+/// `most`.
+///
+/// # Errors
+/// If they take longer, reach outside of the memory, or wait for each other.
+pub fn together<M: Memory + ?Sized>(
+    group: &Group,
+    registers: &[Vec<u64>],
+    memory: &mut M,
     most: u64,
+) -> Result<u64, Fault> {
+    let plans: Vec<Vec<Plan<'_>>> = group.members.iter().map(|it| plans(&it.design)).collect();
+    let members = group.members.iter().zip(&plans).zip(registers);
+    let begun = members.map(|((it, plans), own)| Machine::new(&it.design, plans, own.clone()));
+    let mut machines: Vec<Option<Machine<'_>>> = begun.map(Some).collect();
+    let (mut queues, mut cycle) = (Queues::new(&group.channels), 0);
+    loop {
+        let (mut went, mut waiting) = (false, Vec::new());
+        queues.begin();
+        for (member, place) in machines.iter_mut().enumerate() {
+            let Some(machine) = place else { continue };
+            match machine.step(memory, &mut queues)? {
+                Step::Went => went = true,
+                Step::Ended => *place = None,
+                Step::Waits(channel, is_full) => {
+                    waiting.push(Waiting { member, channel, is_full });
+                }
+            }
+        }
+        // Nothing has changed in this cycle, so nothing will.
+        match (went, waiting.is_empty()) {
+            (false, true) => return Ok(cycle),
+            (false, false) => return Err(Fault::Deadlock(waiting)),
+            (true, _) => cycle += 1,
+        }
+        if cycle > most {
+            return Err(Fault::Long);
+        }
+    }
+}
+
+fn plans(design: &Design) -> Vec<Plan<'_>> {
+    design.states.iter().map(|it| Plan::new(&it.block)).collect()
+}
+
+/// What a machine has done in a cycle.
+enum Step {
+    Went,
+    /// Nothing: this channel has no room, or no value.
+    Waits(usize, bool),
+    /// It had ended before.
+    Ended,
+}
+
+/// A design that is run.
+struct Machine<'d> {
+    design: &'d Design,
+    plans: &'d [Plan<'d>],
+    registers: Vec<u64>,
+    /// Cycles in which it has not stood still.
+    cycle: u64,
     /// What will be in memory: when, where, what, and how many bytes.
     writes: VecDeque<(u64, u64, u64, usize)>,
     /// What memories on the chip have.
     chips: Vec<Vec<u64>>,
     /// What they will have: from which cycle on, which, where, and what.
     kept: Vec<(u64, usize, usize, u64)>,
+    /// The block that is at work or comes next.
+    state: usize,
+    at: Phase,
+}
+
+/// How far it is.
+enum Phase {
+    /// A block begins in this cycle.
+    Begins,
+    Works(Box<Work>),
+    /// In this cycle it is found which block is next: the test of the last.
+    Chooses(u64),
+}
+
+/// A block at work.
+struct Work {
+    values: Values,
+    /// Rounds that were begun, and whether there are more.
+    rounds: u64,
+    is_on: bool,
+    /// The test, as it was asked last.
+    test: u64,
+    /// The cycle since it has begun, and within the interval.
+    at: u64,
+    slot: u64,
 }
 
 /// A block, and which of its nodes work in which cycle.
@@ -107,6 +185,8 @@ struct Plan<'d> {
     accesses: Vec<usize>,
     /// What registers that nodes begin with get in each iteration.
     nexts: Vec<Option<Operand>>,
+    /// Ends of channels: the cycle of an iteration, which, and whether values are put in.
+    ends: Vec<(u64, usize, bool)>,
 }
 
 impl Plan<'_> {
@@ -132,10 +212,46 @@ impl Plan<'_> {
         let window = (block.depth / interval + 3).next_power_of_two();
         let next = |it: &Node| match it.act {
             Act::Begin(register) => block.next(register),
-            Act::Compute(_) | Act::Load | Act::Store | Act::Look(_) | Act::Keep(_) => None,
+            Act::Compute(_)
+            | Act::Load
+            | Act::Store
+            | Act::Look(_)
+            | Act::Keep(_)
+            | Act::Pop(_)
+            | Act::Push(_) => None,
         };
         let nexts = block.nodes.iter().map(next).collect();
-        Plan { block, interval, window, late, asked, accesses, nexts }
+        let end = |(node, it): (usize, &Node)| {
+            it.act.channel().map(|(channel, pushes)| (start(node), channel, pushes))
+        };
+        let ends = block.nodes.iter().enumerate().filter_map(end).collect();
+        Plan { block, interval, window, late, asked, accesses, nexts, ends }
+    }
+
+    /// Nodes that work in a cycle of a block, so many rounds of which were begun, with the round that each belongs to.
+    fn due(&self, at: u64, slot: u64, rounds: u64) -> impl Iterator<Item = (usize, u64)> {
+        let late = usize::try_from(slot).ok().and_then(|it| self.late.get(it));
+        let interval = self.interval;
+        let round = move |start: u64| {
+            let since = at.checked_sub(start)?;
+            Some(if interval == 1 { since } else { since / interval })
+        };
+        let due = move |(start, node): &(u64, usize)| Some((*node, round(*start)?));
+        late.into_iter().flatten().filter_map(due).filter(move |it| it.1 < rounds)
+    }
+
+    fn is_pure(&self, node: usize) -> bool {
+        let act = self.block.nodes.get(node).map(|it| it.act);
+        matches!(act, Some(Act::Begin(_) | Act::Compute(_)))
+    }
+}
+
+impl Work {
+    fn new(plan: &Plan<'_>, registers: &[u64]) -> Work {
+        let room = plan.block.nodes.len() * usize::try_from(plan.window).unwrap_or(1);
+        let first = registers.to_vec();
+        let values = Values { first, window: plan.window, values: vec![0; room] };
+        Work { values, rounds: 0, is_on: true, test: 1, at: 0, slot: 0 }
     }
 }
 
@@ -168,73 +284,157 @@ impl Values {
     }
 }
 
-impl<M: Memory + ?Sized> Machine<'_, M> {
-    /// Runs a block; answers its test, as it was asked last.
-    fn block(&mut self, plan: &Plan<'_>, registers: &mut [u64]) -> Result<u64, Fault> {
-        let (block, interval, window) = (plan.block, plan.interval, plan.window);
-        let mut values = Values {
-            first: registers.to_vec(),
-            window,
-            values: vec![0; block.nodes.len() * usize::try_from(window).unwrap_or(1)],
+impl<'d> Machine<'d> {
+    fn new(design: &'d Design, plans: &'d [Plan<'d>], registers: Vec<u64>) -> Machine<'d> {
+        let room = |it: &Chip| vec![0; usize::try_from(it.elements).unwrap_or(0)];
+        Machine {
+            design,
+            plans,
+            registers,
+            cycle: 0,
+            writes: VecDeque::new(),
+            chips: design.chips.iter().map(room).collect(),
+            kept: Vec::new(),
+            state: 0,
+            at: Phase::Begins,
+        }
+    }
+
+    /// One cycle.
+    fn step<M: Memory + ?Sized>(
+        &mut self,
+        memory: &mut M,
+        queues: &mut Queues,
+    ) -> Result<Step, Fault> {
+        let (design, plans) = (self.design, self.plans);
+        let (Some(state), Some(plan)) = (design.states.get(self.state), plans.get(self.state))
+        else {
+            self.written(memory, u64::MAX)?;
+            return Ok(Step::Ended);
         };
-        // Rounds that were begun, and whether there are more.
-        let (mut rounds, mut is_on, mut test) = (0u64, true, 1u64);
-        let (mut at, mut slot) = (0u64, 0u64);
-        loop {
-            if self.cycle >= self.most {
-                return Err(Fault::Long);
-            }
-            let late = usize::try_from(slot).ok().and_then(|it| plan.late.get(it));
-            for (start, node) in late.into_iter().flatten() {
-                let Some(since) = at.checked_sub(*start) else { continue };
-                let round = if interval == 1 { since } else { since / interval };
-                if round < rounds {
-                    self.node(plan, &mut values, *node, round)?;
+        let mut work = match std::mem::replace(&mut self.at, Phase::Begins) {
+            Phase::Begins => Box::new(Work::new(plan, &self.registers)),
+            Phase::Works(work) => work,
+            Phase::Chooses(test) => {
+                self.cycle += 1;
+                if let Next::Choose(yes, no) = state.next {
+                    self.state = if test != 0 { yes } else { no };
                 }
+                return Ok(Step::Went);
             }
-            if is_on && slot == 0 {
-                for node in &plan.asked {
-                    self.node(plan, &mut values, *node, rounds)?;
-                }
-                let asks = block.test.filter(|_| block.is_loop);
-                test = asks.map_or(1, |it| values.get(it, rounds));
-                if test != 0 {
-                    for node in &plan.accesses {
-                        self.node(plan, &mut values, *node, rounds)?;
-                    }
-                    rounds += 1;
-                }
-                is_on = test != 0 && block.is_loop;
-            }
-            let last = rounds.checked_sub(1).map_or(0, |it| it * interval + block.depth);
-            let told = if block.is_loop { rounds * interval + 1 } else { 0 };
-            self.cycle += 1;
-            if !is_on && at >= last.max(told) {
-                break;
-            }
-            at += 1;
-            slot = if slot + 1 == interval { 0 } else { slot + 1 };
+        };
+        if !plan.ends.is_empty()
+            && let Some((channel, is_full)) = self.waits(plan, &mut work, memory, queues)?
+        {
+            self.at = Phase::Works(work);
+            return Ok(Step::Waits(channel, is_full));
         }
-        if let Some(last) = rounds.checked_sub(1) {
-            for (register, operand) in &block.sets {
-                if let Some(place) = registers.get_mut(*register) {
-                    *place = values.get(*operand, last);
-                }
+        if !self.works(plan, &mut work, memory, queues)? {
+            self.at = Phase::Works(work);
+            return Ok(Step::Went);
+        }
+        let test = self.leaves(plan, &work);
+        match state.next {
+            Next::Goto(next) => self.state = next,
+            Next::Choose(..) => self.at = Phase::Chooses(test),
+        }
+        Ok(Step::Went)
+    }
+
+    /// The channel that is not ready for what this cycle does. What only computes is asked first, since the test of a loop
+    /// says whether its next iteration is there; to compute it again changes nothing.
+    fn waits<M: Memory + ?Sized>(
+        &mut self,
+        plan: &Plan<'_>,
+        work: &mut Work,
+        memory: &mut M,
+        queues: &mut Queues,
+    ) -> Result<Option<(usize, bool)>, Fault> {
+        let mut begins = false;
+        if work.is_on && work.slot == 0 && plan.ends.iter().any(|it| it.0 == 0) {
+            let due = plan.due(work.at, work.slot, work.rounds);
+            for (node, round) in due.filter(|it| plan.is_pure(it.0)) {
+                self.node(plan, &mut work.values, (node, round), memory, queues)?;
             }
-            if !block.is_loop {
-                test = block.test.map_or(0, |it| values.get(it, last));
+            for node in &plan.asked {
+                let round = work.rounds;
+                self.node(plan, &mut work.values, (*node, round), memory, queues)?;
+            }
+            let asks = plan.block.test.filter(|_| plan.block.is_loop);
+            begins = asks.is_none_or(|it| work.values.get(it, work.rounds) != 0);
+        }
+        let is_used = |start: u64| match work.at.checked_sub(start) {
+            Some(since) if since % plan.interval == 0 => {
+                since / plan.interval < work.rounds + u64::from(start == 0 && begins)
+            }
+            Some(_) | None => false,
+        };
+        let used = plan.ends.iter().filter(|it| is_used(it.0));
+        let mut late = used.filter(|it| !queues.is_ready(it.1, it.2));
+        Ok(late.next().map(|(_, channel, pushes)| (*channel, *pushes)))
+    }
+
+    /// What a block does in a cycle; whether that was its last.
+    fn works<M: Memory + ?Sized>(
+        &mut self,
+        plan: &Plan<'_>,
+        work: &mut Work,
+        memory: &mut M,
+        queues: &mut Queues,
+    ) -> Result<bool, Fault> {
+        let (block, interval) = (plan.block, plan.interval);
+        for (node, round) in plan.due(work.at, work.slot, work.rounds) {
+            self.node(plan, &mut work.values, (node, round), memory, queues)?;
+        }
+        if work.is_on && work.slot == 0 {
+            let round = work.rounds;
+            for node in &plan.asked {
+                self.node(plan, &mut work.values, (*node, round), memory, queues)?;
+            }
+            let asks = block.test.filter(|_| block.is_loop);
+            work.test = asks.map_or(1, |it| work.values.get(it, round));
+            if work.test != 0 {
+                for node in &plan.accesses {
+                    self.node(plan, &mut work.values, (*node, round), memory, queues)?;
+                }
+                work.rounds += 1;
+            }
+            work.is_on = work.test != 0 && block.is_loop;
+        }
+        let last = work.rounds.checked_sub(1).map_or(0, |it| it * interval + block.depth);
+        let told = if block.is_loop { work.rounds * interval + 1 } else { 0 };
+        self.cycle += 1;
+        if !work.is_on && work.at >= last.max(told) {
+            return Ok(true);
+        }
+        work.at += 1;
+        work.slot = if work.slot + 1 == interval { 0 } else { work.slot + 1 };
+        Ok(false)
+    }
+
+    /// Registers get what the block leaves; answers its test.
+    fn leaves(&mut self, plan: &Plan<'_>, work: &Work) -> u64 {
+        let block = plan.block;
+        let Some(last) = work.rounds.checked_sub(1) else { return work.test };
+        for (register, operand) in &block.sets {
+            if let Some(place) = self.registers.get_mut(*register) {
+                *place = work.values.get(*operand, last);
             }
         }
-        Ok(test)
+        match block.is_loop {
+            true => work.test,
+            false => block.test.map_or(0, |it| work.values.get(it, last)),
+        }
     }
 
     /// What a node does in its cycle of an iteration.
-    fn node(
+    fn node<M: Memory + ?Sized>(
         &mut self,
         plan: &Plan<'_>,
         values: &mut Values,
-        at: usize,
-        round: u64,
+        (at, round): (usize, u64),
+        memory: &mut M,
+        queues: &mut Queues,
     ) -> Result<(), Fault> {
         let Some(node) = plan.block.nodes.get(at) else { return Ok(()) };
         let of = |it: usize| node.operands.get(it).map_or(0, |it| values.get(*it, round));
@@ -248,10 +448,10 @@ impl<M: Memory + ?Sized> Machine<'_, M> {
                 computed(function, &[of(0), of(1), of(2)], node.of, node.gives)
             }
             Act::Load if is_left_out(node) => 0,
-            Act::Load => self.load(of(0), node.gives)?,
+            Act::Load => self.load(memory, of(0), node.gives)?,
             Act::Store if is_left_out(node) => 0,
             Act::Store => {
-                let when = self.cycle.saturating_add(self.store);
+                let when = self.cycle.saturating_add(self.design.memory.1);
                 self.writes.push_back((when, of(0), of(1), node.of.bits as usize / 8));
                 0
             }
@@ -263,6 +463,11 @@ impl<M: Memory + ?Sized> Machine<'_, M> {
             Act::Keep(chip) => {
                 let place = self.place(chip, of(0))?;
                 self.kept.push((self.cycle.saturating_add(1), chip, place, of(1)));
+                0
+            }
+            Act::Pop(channel) => queues.pop(channel),
+            Act::Push(channel) => {
+                queues.push(channel, of(0));
                 0
             }
         };
@@ -287,20 +492,25 @@ impl<M: Memory + ?Sized> Machine<'_, M> {
     }
 
     /// Puts into memory what is there by now.
-    fn written(&mut self, now: u64) -> Result<(), Fault> {
+    fn written<M: Memory + ?Sized>(&mut self, memory: &mut M, now: u64) -> Result<(), Fault> {
         while let Some((when, address, value, bytes)) = self.writes.front().copied() {
             if when > now {
                 break;
             }
             self.writes.pop_front();
-            self.memory.store(address, bytes, value).ok_or(Fault::Write(address))?;
+            memory.store(address, bytes, value).ok_or(Fault::Write(address))?;
         }
         Ok(())
     }
 
-    fn load(&mut self, address: u64, number: Number) -> Result<u64, Fault> {
-        self.written(self.cycle)?;
-        self.memory.load(address, number.bits as usize / 8).ok_or(Fault::Read(address))
+    fn load<M: Memory + ?Sized>(
+        &mut self,
+        memory: &mut M,
+        address: u64,
+        number: Number,
+    ) -> Result<u64, Fault> {
+        self.written(memory, self.cycle)?;
+        memory.load(address, number.bits as usize / 8).ok_or(Fault::Read(address))
     }
 }
 

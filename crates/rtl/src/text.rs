@@ -14,13 +14,23 @@
 //! test n0
 //! ```
 //!
-//! A block begins with `once` or `loop` and has what follows it; nodes and registers are numbered in their order.
+//! A block begins with `once` or `loop` and has what follows it; nodes and registers are numbered in their order. Behind the
+//! kernels come groups of those that may run at the same time, each with channels and with designs that use them:
+//!
+//! ```text
+//! group
+//! channel t f32 depth 16 from 0 slot 1 to 1 slot 0
+//! member scale loads 4 stores 2
+//! …
+//! node push 0 of f32 gives f32 at 5 for 1 with n2
+//! ```
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::block::{Act, Block, Function, Node, Number, NumberKind, Operand};
 use crate::design::{Chip, Design, Next, Parameter, State};
+use crate::group::{Channel, End, Group, Member};
 
 /// The kernels of a program.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,6 +41,8 @@ pub struct Module {
     pub clock: f64,
     /// By their names.
     pub kernels: BTreeMap<String, Design>,
+    /// Those of them that may run at the same time.
+    pub groups: Vec<Group>,
 }
 
 /// What is wrong with a text: the line, and why.
@@ -80,20 +92,40 @@ const FUNCTIONS: [(&str, Function); 20] = [
 pub fn write(module: &Module) -> String {
     let mut text = format!("board {} {}\n", module.board, module.clock);
     for (name, design) in &module.kernels {
-        let (loads, stores) = design.memory;
-        line(&mut text, format_args!("kernel {name} loads {loads} stores {stores}"));
-        for it in &design.registers {
-            line(&mut text, format_args!("register {}", word(*it)));
+        written(&mut text, "kernel", name, design);
+    }
+    for group in &module.groups {
+        line(&mut text, format_args!("group"));
+        for Channel { name, number, depth, from, to } in &group.channels {
+            let (number, End { member, slot }) = (word(*number), *from);
+            line(
+                &mut text,
+                format_args!(
+                    "channel {name} {number} depth {depth} from {member} slot {slot} to {} slot {}",
+                    to.member, to.slot
+                ),
+            );
         }
-        for Chip { number, elements } in &design.chips {
-            line(&mut text, format_args!("chip {} {elements}", word(*number)));
+        for it in &group.members {
+            written(&mut text, "member", &it.name, &it.design);
         }
-        for Parameter { slot, register } in &design.parameters {
-            line(&mut text, format_args!("slot {slot} register {register}"));
-        }
-        design.states.iter().for_each(|it| state(&mut text, it));
     }
     text
+}
+
+fn written(text: &mut String, kind: &str, name: &str, design: &Design) {
+    let (loads, stores) = design.memory;
+    line(text, format_args!("{kind} {name} loads {loads} stores {stores}"));
+    for it in &design.registers {
+        line(text, format_args!("register {}", word(*it)));
+    }
+    for Chip { number, elements } in &design.chips {
+        line(text, format_args!("chip {} {elements}", word(*number)));
+    }
+    for Parameter { slot, register } in &design.parameters {
+        line(text, format_args!("slot {slot} register {register}"));
+    }
+    design.states.iter().for_each(|it| state(text, it));
 }
 
 fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
@@ -118,6 +150,8 @@ fn state(text: &mut String, State { block, next }: &State) {
             Act::Store => "store".to_owned(),
             Act::Look(chip) => format!("look {chip}"),
             Act::Keep(chip) => format!("keep {chip}"),
+            Act::Pop(channel) => format!("pop {channel}"),
+            Act::Push(channel) => format!("push {channel}"),
             Act::Compute(function) => {
                 let named = FUNCTIONS.iter().find(|it| it.1 == function);
                 named.map_or("", |it| it.0).to_owned()
@@ -166,7 +200,8 @@ pub fn read(text: &str) -> Result<Module, Wrong> {
     for (number, line) in (1..).zip(text.lines()) {
         reader.line(line).map_err(|why| Wrong { line: number, why })?;
     }
-    reader.ended().map_err(|why| Wrong { line: text.lines().count(), why })?;
+    let ended = reader.ended().and_then(|()| reader.grouped());
+    ended.map_err(|why| Wrong { line: text.lines().count(), why })?;
     Ok(reader.module)
 }
 
@@ -177,6 +212,8 @@ struct Reader {
     module: Module,
     /// The kernel whose lines are read.
     kernel: Option<(String, Design)>,
+    /// It is a member of the last group.
+    is_member: bool,
 }
 
 impl Reader {
@@ -189,11 +226,27 @@ impl Reader {
                 self.module.clock = words.next()?.parse().map_err(|_| "a clock is a number")?;
                 return words.end();
             }
-            "kernel" => {
+            "kernel" | "member" => {
                 self.ended()?;
                 let name = words.next()?.to_owned();
                 let memory = (words.named("loads")?, words.named("stores")?);
                 self.kernel = Some((name, Design { memory, ..Design::default() }));
+                self.is_member = first == "member";
+                return words.end();
+            }
+            "group" => {
+                self.ended()?;
+                self.module.groups.push(Group::default());
+                return words.end();
+            }
+            "channel" => {
+                self.ended()?;
+                let (name, number) = (words.next()?.to_owned(), words.number()?);
+                let depth = words.named("depth")?;
+                let from = words.after("from")?.channel_end()?;
+                let to = words.after("to")?.channel_end()?;
+                let group = self.module.groups.last_mut().ok_or("no group has begun")?;
+                group.channels.push(Channel { name, number, depth, from, to });
                 return words.end();
             }
             _ => {}
@@ -234,6 +287,8 @@ impl Reader {
                     "store" => Act::Store,
                     "look" => Act::Look(words.index()?),
                     "keep" => Act::Keep(words.index()?),
+                    "pop" => Act::Pop(words.index()?),
+                    "push" => Act::Push(words.index()?),
                     name => {
                         let known = FUNCTIONS.iter().find(|it| it.0 == name);
                         Act::Compute(known.ok_or("an operator that is not known")?.1)
@@ -263,6 +318,8 @@ impl Reader {
     /// The last kernel is whole: what it names is there.
     fn ended(&mut self) -> Read<()> {
         let Some((name, design)) = self.kernel.take() else { return Ok(()) };
+        let group = self.module.groups.last_mut().filter(|_| self.is_member);
+        let channels = group.as_ref().map_or(0, |it| it.channels.len());
         let registers = design.registers.len();
         let is_there = |it: usize| it < registers;
         let mut is_whole = design.parameters.iter().all(|it| is_there(it.register));
@@ -274,6 +331,7 @@ impl Reader {
             let begins = |it: &Node| match it.act {
                 Act::Begin(register) => is_there(register),
                 Act::Look(chip) | Act::Keep(chip) => chip < design.chips.len(),
+                Act::Pop(channel) | Act::Push(channel) => channel < channels && it.guard.is_none(),
                 Act::Load | Act::Store | Act::Compute(_) => true,
             };
             let operands = block.nodes.iter().flat_map(|it| it.operands.iter().chain(&it.guard));
@@ -285,7 +343,26 @@ impl Reader {
         if !is_whole {
             return Err("a kernel that names what is not there");
         }
-        self.module.kernels.insert(name, design);
+        match (self.is_member, group) {
+            (true, Some(group)) => group.members.push(Member { name, design }),
+            (true, None) => return Err("no group has begun"),
+            (false, _) => {
+                self.module.kernels.insert(name, design);
+            }
+        }
+        Ok(())
+    }
+
+    /// Groups are whole: channels have ends, and members stand for kernels.
+    fn grouped(&self) -> Read<()> {
+        for Group { channels, members } in &self.module.groups {
+            let has_ends =
+                |it: &Channel| it.from.member < members.len() && it.to.member < members.len();
+            let is_kernel = |it: &Member| self.module.kernels.contains_key(&it.name);
+            if !channels.iter().all(has_ends) || !members.iter().all(is_kernel) {
+                return Err("a group that names what is not there");
+            }
+        }
         Ok(())
     }
 }
@@ -321,6 +398,11 @@ impl<'a> Words<'a> {
     fn named(&mut self, word: &str) -> Read<u64> {
         let number = self.after(word)?.next()?.parse().map_err(|_| "a number was expected")?;
         if number > MOST { Err("a number that is too large") } else { Ok(number) }
+    }
+
+    fn channel_end(&mut self) -> Read<End> {
+        let member = self.index()?;
+        Ok(End { member, slot: self.after("slot")?.index()? })
     }
 
     fn number(&mut self) -> Read<Number> {
@@ -393,6 +475,80 @@ mod tests {
         assert_eq!(outside, Err(crate::run::Fault::Read(14)));
         let long = crate::run::run(design, &mut [8, 1], memory.as_mut_slice(), 3);
         assert_eq!(long, Err(crate::run::Fault::Long));
+    }
+
+    /// Twice the elements of one array go into a channel, and out of it into another array.
+    const ENDS: &str = "board ecp5 80\nkernel first loads 4 stores 2\nkernel second loads 4 stores 2\ngroup\n\
+        channel t s32 depth DEPTH from 0 slot 1 to 1 slot 0\nmember first loads 4 stores 2\nregister u64\nregister s32\n\
+        slot 0 register 0\nloop interval 1 depth 9 next 1\nnode begin 1 of s32 gives s32 at 0 for 0 with\n\
+        node less of s32 gives s32 at 0 for 0 with n0 #ROUNDS\nnode add of s32 gives s32 at 0 for 1 with n0 #1\n\
+        node begin 0 of u64 gives u64 at 0 for 0 with\nnode add of u64 gives u64 at 0 for 1 with n3 #4\n\
+        node load of u64 gives s32 at 1 for 4 with n3\nnode add of s32 gives s32 at 5 for 1 with n5 n5\n\
+        node push 0 of s32 gives s32 at 6 for 1 with n6\nset 0 n4\nset 1 n2\ntest n1\n\
+        member second loads 4 stores 2\nregister u64\nregister s32\nslot 1 register 0\n\
+        loop interval INTERVAL depth 6 next 1\nnode begin 1 of s32 gives s32 at 0 for 0 with\n\
+        node less of s32 gives s32 at 0 for 0 with n0 #TAKES\nnode add of s32 gives s32 at 0 for 1 with n0 #1\n\
+        node begin 0 of u64 gives u64 at 0 for 0 with\nnode add of u64 gives u64 at 0 for 1 with n3 #4\n\
+        node pop 0 of s32 gives s32 at 0 for 2 with\nnode store of s32 gives s32 at 2 for 2 with n3 n5\n\
+        set 0 n4\nset 1 n2\ntest n1\n";
+
+    /// Runs both for 20 elements: the cycles, or what they wait for.
+    fn ends(depth: u64, interval: u64, takes: u64) -> Result<u64, crate::run::Fault> {
+        let text = ENDS
+            .replace("DEPTH", &depth.to_string())
+            .replace("ROUNDS", "14")
+            .replace("INTERVAL", &interval.to_string())
+            .replace("TAKES", &format!("{takes:x}"));
+        let module = read(&text).unwrap();
+        assert_eq!(write(&module), text);
+        let group = &module.groups[0];
+        let mut memory = [0u8; 168];
+        for at in 0..20 {
+            memory[4 * at] = u8::try_from(at).unwrap() + 1;
+        }
+        let begin = |it: &Member| it.design.begin(&[0, 80]);
+        let registers: Vec<Vec<u64>> = group.members.iter().map(begin).collect();
+        let cycles = crate::run::together(group, &registers, memory.as_mut_slice(), 1000)?;
+        for at in 0..20 {
+            assert_eq!(memory[80 + 4 * at], 2 * memory[4 * at], "element {at}");
+        }
+        Ok(cycles)
+    }
+
+    #[test]
+    fn kernels_with_a_channel_run_at_the_same_time() {
+        // The first value is put in in cycle 6 and taken out in cycle 7; the last store is 19 cycles later, and the kernel
+        // ends 6 cycles after its last iteration has begun.
+        assert_eq!(ends(16, 1, 20), Ok(7 + 19 + 6 + 1));
+        // With one place a value goes through every other cycle.
+        assert_eq!(ends(1, 1, 20), Ok(7 + 2 * 19 + 6 + 1));
+        // Who takes values out sets the pace.
+        assert_eq!(ends(16, 3, 20), Ok(7 + 3 * 19 + 6 + 1));
+        assert_eq!(ends(2, 3, 20), Ok(7 + 3 * 19 + 6 + 1));
+    }
+
+    #[test]
+    fn kernels_that_wait_for_each_other_are_told() {
+        use crate::group::Waiting;
+        use crate::run::Fault;
+        let waiting = |member, is_full| vec![Waiting { member, channel: 0, is_full }];
+        assert_eq!(ends(16, 1, 21), Err(Fault::Deadlock(waiting(1, false))));
+        assert_eq!(ends(4, 1, 2), Err(Fault::Deadlock(waiting(0, true))));
+    }
+
+    #[test]
+    fn groups_that_are_not_whole_are_refused() {
+        let text = ENDS.replace("DEPTH", "4").replace("ROUNDS", "14");
+        let text = text.replace("INTERVAL", "1").replace("TAKES", "14");
+        assert!(read(&text).is_ok());
+        let wrong = [("to 1", "to 2"), ("push 0", "push 1"), ("kernel second", "kernel third")];
+        for (from, to) in [&wrong[..], &[("group\n", ""), ("with n6", "with n6 if n1")]].concat() {
+            assert!(read(&text.replace(from, to)).is_err(), "{to}");
+        }
+        for end in 0..text.len() {
+            // No panic, whatever is left.
+            let _ = read(&text[..end]);
+        }
     }
 
     #[test]

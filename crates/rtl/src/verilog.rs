@@ -256,6 +256,30 @@ impl Writer {
                 ));
                 self.line(&format!("assign {name} = 0;"));
             }
+            // Who uses the module stops its clock while a channel is not ready.
+            Act::Pop(channel) => {
+                let bits = node.gives.bits - 1;
+                let late = latency.max(1);
+                self.ports.push(format!(
+                    "output pop{channel}_enable, input [{bits}:0] pop{channel}_data"
+                ));
+                self.line(&format!("assign pop{channel}_enable = {enable};"));
+                self.line(&format!("reg [{bits}:0] {name}_p [1:{late}]; integer q{number}_{at};"));
+                self.line(&format!("always @(posedge clock) begin {name}_p[1] <= pop{channel}_data; for (q{number}_{at} = 2; q{number}_{at} <= {late}; q{number}_{at} = q{number}_{at} + 1) {name}_p[q{number}_{at}] <= {name}_p[q{number}_{at} - 1]; end"));
+                self.line(&format!("assign {name} = {name}_p[{late}];"));
+            }
+            Act::Push(channel) => {
+                let bits = node.of.bits;
+                self.ports.push(format!(
+                    "output push{channel}_enable, output [{}:0] push{channel}_data",
+                    bits - 1
+                ));
+                self.line(&format!(
+                    "assign push{channel}_enable = {enable}; assign push{channel}_data = {};",
+                    of(0, bits)
+                ));
+                self.line(&format!("assign {name} = 0;"));
+            }
             Act::Compute(function) => {
                 let bits = |it: usize| match function {
                     Function::Select if it > 0 => node.gives.bits,
@@ -442,7 +466,12 @@ pub fn bench(design: &Design, registers: &[u64], bytes: usize, most: u64) -> Str
                     let (enable, data) = (of("pe", "se"), of("pd", "sd"));
                     let _ = writeln!(stores, "    if (!reset && {enable}) {place} <= {data};");
                 }
-                Act::Begin(_) | Act::Compute(_) | Act::Look(_) | Act::Keep(_) => {}
+                Act::Begin(_)
+                | Act::Compute(_)
+                | Act::Look(_)
+                | Act::Keep(_)
+                | Act::Pop(_)
+                | Act::Push(_) => {}
             }
         }
     }

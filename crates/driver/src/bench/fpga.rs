@@ -211,7 +211,7 @@ fn cycles(line: &str, source: &str) -> Option<(u32, u64)> {
 fn compared(name: &str, ran: &Ran, model: &Model) -> Result<Option<(u64, u64)>, String> {
     let Ok(simulated) = &ran.simulated else { return Ok(None) };
     let (mut told, mut counted) = (0, 0);
-    for it in model.regions(FIRST, &[], None)? {
+    for it in model.regions(FIRST, &[], None)?.into_iter().filter(|it| !it.is_part) {
         let Some((_, cycles)) = simulated.iter().find(|that| that.0 == it.line) else {
             return Err(format!("{name}: nothing was simulated of the region of line {}", it.line));
         };

@@ -1,4 +1,5 @@
-//! Kernels as hardware that is simulated: designs, which travel as text ([`rtl::text`]).
+//! Kernels as hardware that is simulated: designs, which travel as text ([`rtl::text`]); those that channels connect may run at
+//! the same time.
 //!
 //! The device of the table of FPGAs whose latencies they have is named behind `fpga-rtl:`. What is no hardware is an error
 //! (F0737): nothing runs elsewhere in silence.
@@ -6,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use abi::image::{HARDWARE, ImageKind};
+use fpga::channels::{Piece, channels};
 use fpga::device::Device;
 use fpga::hardware::{Passed, design};
 use rtl::text::{Module, read, write};
@@ -65,6 +67,7 @@ impl Toolchain for Designs {
             }
             (whole.board, whole.clock) = (found.board, found.clock);
             whole.kernels.extend(found.kernels);
+            whole.groups.extend(found.groups);
         }
         Ok(vec![code([HARDWARE, &write(&whole)].concat().into_bytes())])
     }
@@ -77,9 +80,9 @@ fn code(bytes: Vec<u8>) -> Code {
 /// Kernels as text, and which are no hardware (errors).
 pub(crate) fn text(pipelines: &emit::Pipelines, device: &Device) -> (Vec<u8>, Diagnostics) {
     let mut said = Diagnostics::new();
-    let mut module =
-        Module { board: device.name.clone(), clock: device.clock, kernels: BTreeMap::new() };
-    for it in &pipelines.list {
+    let (kernels, groups) = (BTreeMap::new(), Vec::new());
+    let mut module = Module { board: device.name.clone(), clock: device.clock, kernels, groups };
+    let passed = |it: &emit::Pipeline| -> BTreeMap<_, _> {
         let passed = it.given.iter().map(|(var, given)| {
             let passed = match given {
                 emit::Given::Value(slot) => Passed::Value(*slot),
@@ -88,12 +91,23 @@ pub(crate) fn text(pipelines: &emit::Pipelines, device: &Device) -> (Vec<u8>, Di
             };
             (*var, passed)
         });
-        match design(&pipelines.program, &it.kernel, device, Some(&passed.collect())) {
+        passed.collect()
+    };
+    let (list, program) = (&pipelines.list, &pipelines.program);
+    let all: Vec<_> = list.iter().map(passed).collect();
+    for (it, passed) in list.iter().zip(&all) {
+        match design(program, &it.kernel, device, Some(passed)) {
             Ok(made) => {
                 module.kernels.insert(it.name.clone(), made.design);
             }
             Err(obstacle) => said.push(emit::no_hardware(&obstacle.why, obstacle.span)),
         }
     }
+    let pieces = list.iter().zip(&all).map(|(it, passed)| Piece { kernel: &it.kernel, passed });
+    let pieces: Vec<Piece<'_>> = pieces.collect();
+    let names: Vec<&str> = list.iter().map(|it| it.name.as_str()).collect();
+    let groups = channels(program, &pieces, device).groups;
+    let groups = groups.iter().filter_map(|it| it.made(program, &pieces, &names));
+    module.groups = groups.collect();
     ([HARDWARE, &write(&module)].concat().into_bytes(), said)
 }

@@ -8,9 +8,11 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use fpga::Obstacle;
+use fpga::channels::{Piece, Single, channels};
 use fpga::device::Device;
-use fpga::plan::{Kind, LoopPlan, Part, Pipeline, Plan, Recurrence, Why, plan};
+use fpga::plan::{Kind, LoopPlan, Part, Pipeline, Plan, Recurrence, Why, passed, plan};
 use fpga::search::{self, Space};
+use ir::program::{Program, VarId};
 use opt::marks::{Trips, TripsFrom};
 use opt::passes::pipeline::run_pipelined;
 use serde::Serialize;
@@ -50,7 +52,7 @@ pub(super) fn run(word: &str, options: &ExplainOptions) -> Result<ExitCode, Stri
         let mut program = kernels.module.program;
         let searches = options.search || options.html.is_some() && options.after.is_none();
         let outlined = searches.then(|| program.clone());
-        let mut spaces = Vec::new();
+        let (mut spaces, mut pipelines) = (Vec::new(), Vec::new());
         for (region, refusal) in kernels.refused {
             let region = &program.regions[region];
             let function = program.names.text(program.functions[region.function].name).to_owned();
@@ -71,7 +73,10 @@ pub(super) fn run(word: &str, options: &ExplainOptions) -> Result<ExitCode, Stri
                         pins.missing(&single.launch.notes).into_iter().for_each(|it| said.push(it));
                         let plan = plan(&program, &single, &device, &given);
                         let told = told.region(kernel.span, function, &plan, &program);
-                        RegionRecord { notes: single.launch.notes, ..told }
+                        let notes = single.launch.notes.clone();
+                        let single = Single { kernel: single, rounds: plan.rounds };
+                        pipelines.push((regions.len(), single));
+                        RegionRecord { notes, ..told }
                     }
                     Err(refusal) => told.refused(kernel.span, function, refusal.why, refusal.span),
                 },
@@ -82,6 +87,9 @@ pub(super) fn run(word: &str, options: &ExplainOptions) -> Result<ExitCode, Stri
             report::show(&render::terminal(&said, &locator, colour), Stream::Err)?;
         }
         designs(&mut regions, &spaces, &device);
+        if options.after.is_none() {
+            told.channels(&program, &pipelines, &mut regions);
+        }
         regions.sort_by_key(|it| (it.place.line, it.place.column));
         if options.html.is_some() {
             page.push(&frontier::drawn(&path.display().to_string(), &device, &regions));
@@ -208,6 +216,9 @@ pub(super) struct RegionRecord {
     seconds: Option<f64>,
     memory_seconds: Option<f64>,
     joules: Option<f64>,
+    /// Regions that run at the same time, this one among them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    together: Option<TogetherRecord>,
     /// Designs that were planned, if they were searched for, and those that no other beats.
     #[serde(skip_serializing_if = "is_none")]
     pub(super) planned: usize,
@@ -218,6 +229,15 @@ pub(super) struct RegionRecord {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 fn is_none(count: &usize) -> bool {
     *count == 0
+}
+
+/// Regions that run at the same time.
+#[derive(Clone, Debug, Serialize)]
+struct TogetherRecord {
+    /// Their lines.
+    lines: Vec<u32>,
+    /// Cycles until all have ended.
+    cycles: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -284,18 +304,13 @@ impl Told<'_> {
             seconds: None,
             memory_seconds: None,
             joules: None,
+            together: None,
             planned: 0,
             designs: Vec::new(),
         }
     }
 
-    fn region(
-        &self,
-        at: Span,
-        function: String,
-        plan: &Plan,
-        program: &ir::program::Program,
-    ) -> RegionRecord {
+    fn region(&self, at: Span, function: String, plan: &Plan, program: &Program) -> RegionRecord {
         let mut loops = Vec::new();
         let mut refused = None;
         self.parts(&plan.parts, 0, program, &mut loops, &mut refused);
@@ -315,8 +330,55 @@ impl Told<'_> {
             seconds: plan.seconds,
             memory_seconds: plan.memory_seconds,
             joules: plan.joules,
+            together: None,
             planned: 0,
             designs: Vec::new(),
+        }
+    }
+
+    /// Tells regions of channels whether those are queues, and which of them run at the same time.
+    fn channels(
+        &self,
+        program: &Program,
+        pipelines: &[(usize, Single)],
+        regions: &mut [RegionRecord],
+    ) {
+        let passed: Vec<_> = pipelines.iter().map(|it| passed(program, &it.1.kernel)).collect();
+        let pieces = pipelines.iter().zip(&passed);
+        let pieces: Vec<Piece<'_>> =
+            pieces.map(|(it, passed)| Piece { kernel: &it.1.kernel, passed }).collect();
+        let found = channels(program, &pieces, self.device);
+        let rounds = pipelines.iter().flat_map(|it| &it.1.rounds);
+        let rounds = rounds.map(|it| (*it.0, *it.1)).collect();
+        let name = |var: VarId| program.vars[var].name.map_or("?", |it| program.names.text(it));
+        let line = |at: usize| pieces.get(at).map_or(0, |it| self.place(it.kernel.span).line);
+        let mut note = |at: usize, text: String| {
+            let region = pipelines.get(at).and_then(|it| regions.get_mut(it.0));
+            region.into_iter().for_each(|it| it.notes.push(text.clone()));
+        };
+        for it in &found.left {
+            let [from, to] = it.ends;
+            let (name, place) = (name(it.var), self.place(it.span).line);
+            note(from, format!("the channel `{name}` to line {} is an array", line(to)));
+            let why = format!("{}, line {place}", it.why);
+            note(to, format!("the channel `{name}` from line {} is an array: {why}", line(from)));
+        }
+        for group in &found.groups {
+            let kernel = |member: usize| group.members.get(member).copied().unwrap_or(0);
+            for it in &group.queues {
+                let (name, [from, to], depth) = (name(it.var), it.ends.map(kernel), it.depth);
+                let (a, b) = (line(from), line(to));
+                note(from, format!("`{name}` is a queue of {depth} elements to line {b}"));
+                note(to, format!("`{name}` is a queue of {depth} elements from line {a}"));
+            }
+        }
+        for group in &found.groups {
+            let lines: Vec<u32> = group.members.iter().map(|it| line(*it)).collect();
+            let Some(cycles) = group.cycles(&rounds) else { continue };
+            for it in group.members.iter().filter_map(|it| pipelines.get(*it)) {
+                let together = Some(TogetherRecord { lines: lines.clone(), cycles });
+                regions.get_mut(it.0).into_iter().for_each(|it| it.together = together.clone());
+            }
         }
     }
 
@@ -324,7 +386,7 @@ impl Told<'_> {
         &self,
         parts: &[Part],
         depth: usize,
-        program: &ir::program::Program,
+        program: &Program,
         loops: &mut Vec<LoopRecord>,
         refused: &mut Option<ObstacleRecord>,
     ) {
@@ -350,12 +412,7 @@ impl Told<'_> {
         }
     }
 
-    fn a_loop(
-        &self,
-        it: &LoopPlan,
-        depth_in_nest: usize,
-        program: &ir::program::Program,
-    ) -> LoopRecord {
+    fn a_loop(&self, it: &LoopPlan, depth_in_nest: usize, program: &Program) -> LoopRecord {
         let pipeline = match &it.kind {
             Kind::Pipelined(pipeline) => Some(pipeline.as_ref()),
             Kind::Serial(_) => None,
@@ -529,6 +586,15 @@ impl Told<'_> {
                 quantity(joules, "J"),
             )?;
         }
+        if let Some(it) = &region.together {
+            let others = it.lines.iter().filter(|it| **it != place.line).map(u32::to_string);
+            writeln!(
+                out,
+                "  at the same time as line {}: {} cycles until all have ended (modelled)",
+                others.collect::<Vec<_>>().join(", "),
+                grouped(it.cycles),
+            )?;
+        }
         if region.planned > 0 {
             writeln!(out, "  of {} designs these are beaten by none:", region.planned)?;
         }
@@ -541,7 +607,7 @@ impl Told<'_> {
 }
 
 /// How often a loop runs, in words.
-fn trips(it: &Trips, program: &ir::program::Program) -> String {
+fn trips(it: &Trips, program: &Program) -> String {
     let count = it.count.as_ref().map(|it| it.text(program));
     match (it.from, count) {
         (TripsFrom::Constant, _) => format!("{} iterations", grouped(it.estimate)),

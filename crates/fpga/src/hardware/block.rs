@@ -98,7 +98,9 @@ fn reached(block: &Block, from: usize) -> BTreeSet<usize> {
 /// Which nodes anything waits for, in the end.
 fn live(block: &Block) -> Vec<bool> {
     let mut live = vec![false; block.nodes.len()];
-    let is_access = |it: &Node| matches!(it.act, Act::Load | Act::Store | Act::Keep(_));
+    let is_access = |it: &Node| {
+        it.act.channel().is_some() || matches!(it.act, Act::Load | Act::Store | Act::Keep(_))
+    };
     let accesses = (0..).zip(&block.nodes).filter(|it| is_access(it.1)).map(|it| it.0);
     let kept = block.sets.iter().map(|it| &it.1).chain(&block.test);
     let kept = kept.filter_map(|it| match it {
@@ -165,6 +167,8 @@ pub(super) fn graph(block: &Block) -> Graph {
             (Act::Store, _) => Op::Store(memory_of(&mut bases, Base::Board(node.about.base))),
             (Act::Look(chip), _) => Op::Load(memory_of(&mut bases, Base::Chip(chip))),
             (Act::Keep(chip), _) => Op::Store(memory_of(&mut bases, Base::Chip(chip))),
+            (Act::Pop(channel), _) => Op::Load(memory_of(&mut bases, Base::Channel(channel))),
+            (Act::Push(channel), _) => Op::Store(memory_of(&mut bases, Base::Channel(channel))),
         };
         let bits = u64::from(node.gives.bits);
         graph.nodes.push(Vertex { op, bits, name: String::new(), span: node.about.span });
@@ -178,7 +182,7 @@ pub(super) fn graph(block: &Block) -> Graph {
         }
     }
     let memory = |it: &Base| {
-        let local = matches!(it, Base::Chip(_)).then_some(0);
+        let local = matches!(it, Base::Chip(_) | Base::Channel(_)).then_some(0);
         Memory { name: "memory".to_owned(), local }
     };
     graph.memories = bases.iter().map(memory).collect();
@@ -206,6 +210,8 @@ enum Base {
     Board(Option<usize>),
     /// This memory on the chip.
     Chip(usize),
+    /// This channel.
+    Channel(usize),
 }
 
 /// The number of the memory that accesses from a base reach.

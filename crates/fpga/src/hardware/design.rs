@@ -7,14 +7,14 @@ use ir::types::{ArrayLen, TypeKind};
 use ir::walk::Part;
 use kernel::Kernel;
 use opt::carried::Dependence;
-use opt::dependence::{Access, Analysis};
+use opt::dependence::{Access, Analysis, Reached};
 use rtl::block::{Act, Number, Operand};
 use rtl::{Chip, Design, Next, Parameter};
 use source::Span;
 
 use super::block::{About, Block, Node, balance, graph, schedule};
 use super::data::{Data, Registers, Result, refuse};
-use super::shape::Shape;
+use super::shape::{End, Shape};
 use crate::device::Device;
 use crate::flow::{Obstacle, WRITTEN_OUT, short_rounds};
 use crate::graph::{Edge, Wait};
@@ -31,6 +31,17 @@ pub struct Hardware {
     pub addresses: BTreeMap<VarId, usize>,
     /// Its blocks as they nest.
     pub shape: Vec<Shape>,
+    /// What it reads and writes in memory; channels are not among that.
+    pub touched: BTreeSet<Touch>,
+}
+
+/// Something in memory that a kernel reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Touch {
+    /// What, if that is known.
+    pub what: Option<Reached>,
+    /// It is written.
+    pub writes: bool,
 }
 
 /// How a kernel gets at a variable of the program when it is launched.
@@ -55,6 +66,20 @@ pub fn design(
     device: &Device,
     passed: Option<&BTreeMap<VarId, Passed>>,
 ) -> std::result::Result<Hardware, Obstacle> {
+    piped(program, kernel, device, passed, &BTreeMap::new())
+}
+
+/// The same with arrays that stand for channels, by their numbers: each element is the next that comes or goes.
+///
+/// # Errors
+/// If code of it is no hardware.
+pub fn piped(
+    program: &Program,
+    kernel: &Kernel,
+    device: &Device,
+    passed: Option<&BTreeMap<VarId, Passed>>,
+    channels: &BTreeMap<VarId, usize>,
+) -> std::result::Result<Hardware, Obstacle> {
     let code = kernel.body.iter().filter_map(|it| match it.kind {
         kernel::StmtKind::Code(code) => Some(code),
         _ => None,
@@ -75,9 +100,14 @@ pub fn design(
             analysis: &analysis,
             declared: &declared,
             in_memory: passed.map(|it| found_elsewhere(program, it)).unwrap_or_default(),
-            registers: Registers { chips: numbers, ..Registers::default() },
+            registers: Registers {
+                chips: numbers,
+                channels: channels.clone(),
+                ..Registers::default()
+            },
             states: Vec::new(),
             shape: Vec::new(),
+            touched: BTreeSet::new(),
         };
         let made = maker.hardware(&code, passed);
         // An array whose elements are not told apart is a memory: all is made anew, once for each.
@@ -145,6 +175,7 @@ struct Maker<'p> {
     states: Vec<State>,
     /// What was made of the list of statements that is at hand.
     shape: Vec<Shape>,
+    touched: BTreeSet<Touch>,
 }
 
 impl Maker<'_> {
@@ -175,7 +206,9 @@ impl Maker<'_> {
         let registers = std::mem::take(&mut self.registers.numbers);
         let memory = (self.device.load, self.device.store);
         let design = Design { registers, states, parameters, memory, chips: Vec::new() };
-        Ok(Hardware { design, values, addresses, shape: std::mem::take(&mut self.shape) })
+        let shape = std::mem::take(&mut self.shape);
+        let touched = std::mem::take(&mut self.touched);
+        Ok(Hardware { design, values, addresses, shape, touched })
     }
 
     fn list(&mut self, list: &[StmtId]) -> Result<()> {
@@ -322,13 +355,55 @@ impl Maker<'_> {
             );
         }
         let (interval, depth) = (block.interval, block.depth);
+        let ends = self.ends(&block)?;
+        self.touches(&block);
         self.shape.push(match stmt.filter(|_| block.is_loop) {
-            Some(stmt) => Shape::Pipelined { stmt, interval, depth },
+            Some(stmt) => Shape::Pipelined { stmt, interval, depth, ends },
             None => Shape::once(depth),
         });
         let next = Next::Goto(self.states.len() + 1);
         self.states.push(State { block, next });
         Ok(())
+    }
+
+    /// Ends of channels in a block; they are used in all iterations of a loop.
+    fn ends(&self, block: &Block) -> Result<Vec<End>> {
+        let mut ends = Vec::new();
+        for (node, start) in block.nodes.iter().zip(&block.starts) {
+            let Some((channel, pushes)) = node.act.channel() else { continue };
+            if !block.is_loop || node.guard.is_some() {
+                return refuse("an element of a channel outside of a loop", node.about.span);
+            }
+            ends.push(End { channel, pushes, start: *start });
+        }
+        Ok(ends)
+    }
+
+    /// What a block reads and writes in memory.
+    fn touches(&mut self, block: &Block) {
+        let registers = &self.registers;
+        let object = |at: usize| {
+            let named = registers.objects.iter().find(|it| *it.1 == at);
+            let held = registers.keys.iter().find(|it| *it.1 == at && it.0.1.is_empty());
+            let is_pointer = |var: VarId| self.program.types.is_pointer(self.program.vars[var].ty);
+            let held = held.map(|it| it.0.0).filter(|it| is_pointer(*it));
+            named.map(|it| Reached::Object(*it.0)).or(held.map(Reached::Through))
+        };
+        let touch = |it: &Node| {
+            let writes = match it.act {
+                Act::Load => false,
+                Act::Store => true,
+                Act::Begin(_)
+                | Act::Compute(_)
+                | Act::Look(_)
+                | Act::Keep(_)
+                | Act::Pop(_)
+                | Act::Push(_) => return None,
+            };
+            Some(Touch { what: it.about.base.and_then(object), writes })
+        };
+        let found: Vec<Touch> = block.nodes.iter().filter_map(touch).collect();
+        self.touched.extend(found);
     }
 
     /// Registers with the addresses of numbers that lie in memory.
@@ -444,6 +519,7 @@ impl Maker<'_> {
             self.states.iter().any(|state| state.block.sets.iter().any(|set| set.0 == it.1))
         };
         let returned: Vec<_> = fetched.iter().filter(is_set).copied().collect();
+        let touched = self.touched.clone();
         if !returned.is_empty() {
             let mut data = self.data();
             returned.iter().for_each(|it| data.put_back(*it));
@@ -465,6 +541,13 @@ impl Maker<'_> {
             let rest = rest.into_iter().map(|it| State { next: later(it.next), ..it });
             self.states = first.map(|it| State { next: Next::Goto(1), ..it }).chain(rest).collect();
         }
+        // Those blocks are about variables by name.
+        self.touched = touched;
+        for (var, register) in values.iter().filter(|it| fetched.iter().any(|that| that.1 == *it.1))
+        {
+            let writes = returned.iter().any(|it| it.1 == *register);
+            self.touched.insert(Touch { what: Some(Reached::Object(*var)), writes });
+        }
         Ok(parameters)
     }
 
@@ -479,7 +562,12 @@ impl Maker<'_> {
             let is_same = match node.act {
                 Act::Begin(register) => block.next(register).is_none(),
                 Act::Compute(_) => Block::inputs(node).all(|it| same.get(it) == Some(&true)),
-                Act::Load | Act::Store | Act::Look(_) | Act::Keep(_) => false,
+                Act::Load
+                | Act::Store
+                | Act::Look(_)
+                | Act::Keep(_)
+                | Act::Pop(_)
+                | Act::Push(_) => false,
             };
             if let Some(mine) = same.get_mut(at) {
                 *mine = is_same;

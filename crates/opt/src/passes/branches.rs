@@ -18,7 +18,7 @@ use kernel::build::Builder;
 use kernel::walk::uses;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::code::{code_of, for_of, loops, replace};
+use super::code::{code_of, for_of, is_quiet, loops, replace};
 use super::tile::is_same;
 use super::{Cx, Result};
 
@@ -454,28 +454,4 @@ impl Join<'_, '_> {
 fn is_order(op: BinaryOp) -> bool {
     use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
     matches!(op, Eq | Ne | Lt | Le | Gt | Ge)
-}
-
-/// Whether an expression changes nothing and calls nothing.
-fn is_quiet(program: &Program, e: ExprId) -> bool {
-    let mut open = vec![Part::Expr(e)];
-    while let Some(part) = open.pop() {
-        if let Part::Expr(e) = part
-            && (program.exprs[e].ty.quals.is_volatile
-                || matches!(
-                    program.exprs[e].kind,
-                    ExprKind::Assign(..)
-                        | ExprKind::AssignOp(..)
-                        | ExprKind::Step(..)
-                        | ExprKind::Call(..)
-                        | ExprKind::StmtExpr(_)
-                        | ExprKind::CompoundLiteral(_)
-                        | ExprKind::Comma(..)
-                ))
-        {
-            return false;
-        }
-        program.parts(part, &mut |it| open.push(it));
-    }
-    true
 }

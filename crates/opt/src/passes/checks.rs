@@ -4,14 +4,14 @@
 //! values are known; other conditions around it hold too. Out: the same without conditions whose answer follows from that:
 //! the way that is taken stands alone.
 
-use ir::program::{ExprId, ExprKind, Program, StmtId, StmtKind as C, VarId, VarStorage};
+use ir::program::{Program, StmtId, StmtKind as C, VarId, VarStorage};
 use ir::region::LoopTest;
 use ir::walk::Part;
 use kernel::Dim;
 use kernel::walk::{How, uses};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::code::{code_of, for_of, jumps, replace};
+use super::code::{code_of, for_of, is_quiet, jumps, replace};
 use super::facts::Fact;
 use super::poly::{Poly, Terms, constant, difference, variable};
 use super::{Cx, Result};
@@ -31,6 +31,7 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
             let own = |var: VarId| {
                 matches!(program.vars[var].storage, VarStorage::Local(_) | VarStorage::Param(_))
                     && !analysis.aliases.is_exposed(program, var)
+                    && !program.vars[var].ty.quals.is_volatile
             };
             let mut walk = Walk { program, own: &own, found: Vec::new() };
             walk.stmt(code, None, &mut Vec::new());
@@ -83,7 +84,7 @@ impl<'a> Walk<'a> {
             C::Block(list) => list.iter().for_each(|it| self.stmt(*it, around, facts)),
             C::If(c, then, other) => {
                 if let Some(around) = around
-                    && is_pure(program, *c)
+                    && is_quiet(program, *c)
                     && let Some(holds) = self.terms(around).verdict(*c, facts)
                 {
                     self.found.push((stmt, holds));
@@ -139,25 +140,4 @@ impl<'a> Walk<'a> {
         facts.extend(last.and_then(|it| difference(it, &counter)).map(Fact::AtLeast));
         facts
     }
-}
-
-/// Whether an expression only compares.
-fn is_pure(program: &Program, e: ExprId) -> bool {
-    let mut open = vec![Part::Expr(e)];
-    while let Some(part) = open.pop() {
-        if let Part::Expr(e) = part
-            && matches!(
-                program.exprs[e].kind,
-                ExprKind::Assign(..)
-                    | ExprKind::AssignOp(..)
-                    | ExprKind::Step(..)
-                    | ExprKind::Call(..)
-                    | ExprKind::StmtExpr(_)
-            )
-        {
-            return false;
-        }
-        program.parts(part, &mut |it| open.push(it));
-    }
-    true
 }

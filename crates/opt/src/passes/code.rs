@@ -1,6 +1,6 @@
 //! Kernels that are code: their loops, and statements put in the place of others.
 
-use ir::program::{For, Program, StmtId, StmtKind as C};
+use ir::program::{ExprId, ExprKind, For, Program, StmtId, StmtKind as C};
 use ir::walk::Part;
 use kernel::{Dim, StmtKind};
 use rustc_hash::FxHashMap;
@@ -91,6 +91,30 @@ pub(super) fn jumps(program: &Program, body: StmtId) -> bool {
         program.parts(part, &mut |it| open.push((it, inside)));
     }
     false
+}
+
+/// Whether an expression only computes: it changes nothing, calls nothing, and looks at nothing that others may change.
+pub(super) fn is_quiet(program: &Program, e: ExprId) -> bool {
+    let mut open = vec![Part::Expr(e)];
+    while let Some(part) = open.pop() {
+        if let Part::Expr(e) = part
+            && (program.exprs[e].ty.quals.is_volatile
+                || matches!(
+                    program.exprs[e].kind,
+                    ExprKind::Assign(..)
+                        | ExprKind::AssignOp(..)
+                        | ExprKind::Step(..)
+                        | ExprKind::Call(..)
+                        | ExprKind::StmtExpr(_)
+                        | ExprKind::CompoundLiteral(_)
+                        | ExprKind::Comma(..)
+                ))
+        {
+            return false;
+        }
+        program.parts(part, &mut |it| open.push(it));
+    }
+    true
 }
 
 /// Puts statements of the kernel's code in the place of others.

@@ -70,6 +70,8 @@ mod single;
 mod spmdize;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod stage;
+#[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
+pub mod stream;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod stretch;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]

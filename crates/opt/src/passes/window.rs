@@ -24,7 +24,7 @@ use kernel::walk::{How, uses};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
-use super::code::{code_of, for_of, jumps, loops, replace};
+use super::code::{code_of, for_of, is_quiet, jumps, loops, replace};
 use super::poly::{Poly, Terms};
 use super::{Cx, Result};
 use crate::dependence::Analysis;
@@ -226,27 +226,7 @@ pub(super) fn is_plain_store(program: &Program, e: ExprId) -> bool {
     let (used, _) = uses(program, Part::Expr(value));
     matches!(program.exprs[to].kind, ExprKind::Index(..))
         && used.iter().all(|it| it.how == How::Named)
-        && !stores_inside(program, value)
-}
-
-fn stores_inside(program: &Program, e: ExprId) -> bool {
-    let mut open = vec![Part::Expr(e)];
-    while let Some(part) = open.pop() {
-        if let Part::Expr(e) = part
-            && matches!(
-                program.exprs[e].kind,
-                ExprKind::Assign(..)
-                    | ExprKind::AssignOp(..)
-                    | ExprKind::Step(..)
-                    | ExprKind::Call(..)
-                    | ExprKind::StmtExpr(_)
-            )
-        {
-            return true;
-        }
-        program.parts(part, &mut |it| open.push(it));
-    }
-    false
+        && is_quiet(program, value)
 }
 
 struct Look<'a> {

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
+use fpga::channels::{Piece, Single, channels};
 use fpga::device::Device;
 use fpga::graph::Resources;
-use fpga::plan::{Kind, Part, plan};
+use fpga::plan::{Kind, Part, passed, plan};
 use opt::passes::pipeline::run_pipelined;
 use opt::passes::{Fabric, Fabrics};
 use source::Locator;
@@ -32,6 +33,8 @@ pub(super) struct Told {
     pub(super) resources: Resources,
     /// The largest of its loops.
     pub(super) interval: Option<u64>,
+    /// It runs at the same time as a region that ends later: what both take is told there.
+    pub(super) is_part: bool,
 }
 
 impl Told {
@@ -113,13 +116,14 @@ impl Model {
     }
 
     fn planned(&self, device: &Device, fabrics: &Fabrics) -> Result<Vec<Told>, String> {
-        let mut told = Vec::new();
+        let (mut told, mut singles) = (Vec::new(), Vec::new());
+        let mut program = self.kernels.module.program.clone();
         for (line, kernel) in self.lines.iter().zip(&self.kernels.module.kernels) {
             let fabric = fabrics.of(kernel.span);
-            let mut program = self.kernels.module.program.clone();
             let made = run_pipelined(&mut program, kernel, fabric, None)
                 .map_err(|it| format!("{}: {}", self.name, it.why))?;
             let plan = plan(&program, &made, device, &BTreeMap::new());
+            singles.push(Single { kernel: made, rounds: plan.rounds });
             told.push(Told {
                 line: *line,
                 cycles: plan.cycles,
@@ -128,10 +132,40 @@ impl Model {
                 joules: plan.joules,
                 resources: plan.resources,
                 interval: largest(&plan.parts),
+                is_part: false,
             });
+        }
+        let passed: Vec<_> = singles.iter().map(|it| passed(&program, &it.kernel)).collect();
+        let pieces = singles.iter().zip(&passed);
+        let pieces: Vec<Piece<'_>> =
+            pieces.map(|(it, passed)| Piece { kernel: &it.kernel, passed }).collect();
+        let rounds = singles.iter().flat_map(|it| &it.rounds).map(|it| (*it.0, *it.1)).collect();
+        for group in channels(&program, &pieces, device).groups {
+            if let Some(cycles) = group.cycles(&rounds) {
+                together(&mut told, &group.members, cycles, device);
+            }
         }
         told.sort_by_key(|it| it.line);
         Ok(told)
+    }
+}
+
+/// What regions take that run at the same time is told of the last.
+fn together(told: &mut [Told], members: &[usize], cycles: u64, device: &Device) {
+    let (mut resources, mut slow) = (Resources::default(), 0.0);
+    for it in members.iter().filter_map(|it| told.get(*it)) {
+        resources = resources.and(it.resources);
+        slow += it.memory_seconds.unwrap_or(0.0);
+    }
+    let seconds = (cycles as f64 / (device.clock * 1e6)).max(slow);
+    let watts = device.idle + (device.full - device.idle) * resources.share(device).min(1.0);
+    for (at, member) in members.iter().enumerate() {
+        let Some(it) = told.get_mut(*member) else { continue };
+        it.is_part = at + 1 < members.len();
+        let all = (Some(cycles), Some(seconds), Some(slow), Some(seconds * watts));
+        let (cycles, seconds, slow, joules) =
+            if it.is_part { (Some(0), Some(0.0), Some(0.0), Some(0.0)) } else { all };
+        (it.cycles, it.seconds, it.memory_seconds, it.joules) = (cycles, seconds, slow, joules);
     }
 }
 
