@@ -232,19 +232,6 @@ fn scalars_are_private_reduced_or_carried() {
 }
 
 #[test]
-fn parts_of_arrays_that_are_combined_are_each_threads_own() {
-    for (item, object) in [("a[0:9]", "a"), ("p[0:9]", "p"), ("a", "a")] {
-        let loops =
-            format!("for (int i = 0; i < n; i++) for (int j = 0; j < 9; j++) {object}[j] += i;");
-        let before = "int a[9] = { 0 };";
-        for directive in ["acc parallel loop", "omp target teams distribute parallel for"] {
-            let marked = format!("{before}\n#pragma {directive} reduction(+: {item})\n{loops}");
-            check(&marked, &["parallel", "parallel"]);
-        }
-    }
-}
-
-#[test]
 fn what_is_more_than_computing_is_refused_with_its_reason() {
     check("for (int i = 0; i < n; i++) { if (p[i] > 0) break; }", &["break: break;"]);
     check("for (int i = 0; i < n; i++) { if (p[i] > 0) return; }", &["return: return;"]);
