@@ -266,6 +266,19 @@ fn what_the_cluster_cannot_do_is_refused_by_name() {
     let computed = "int n = 3; double s[n];\n#pragma omp target parallel for reduction(+: s) map(s)\n\
                     for (int i = 0; i < n; i++) s[i] += i;\n";
     check("riscv", computed, "a reduction of an array whose length is computed");
+    // Tasks combine with the variable itself there, so nothing may depend on the copy that they should have.
+    let tasks = |op: &str, code: &str| {
+        format!(
+            "int m = 40;\n#pragma omp target parallel map(tofrom: m)\n#pragma omp single\n\
+             #pragma omp taskgroup task_reduction({op}: m)\n#pragma omp task in_reduction({op}: m)\n{code}\n"
+        )
+    };
+    for (op, code) in [("max", "m = 12;"), ("+", "{ int k = m; m += k; }"), ("+", "m = 2 * m;")] {
+        check("riscv", &tasks(op, code), "a task that does more with the variable of a reduction");
+    }
+    let loops = "int m = 40;\n#pragma omp target map(tofrom: m)\n#pragma omp taskloop reduction(max: m)\n\
+                 for (int i = 0; i < 9; i++) m = i;\n";
+    check("riscv", loops, "a task that does more with the variable of a reduction");
     let plain = "int n = 0;\n#pragma omp target map(tofrom: n)\nn++;\n";
     check("riscv:none.toml", plain, "name a TOML file");
 }
@@ -362,8 +375,10 @@ fn a_word_of_the_host_is_changed_by_one_access() {
     let info = [("FERRY_INFO", "cycles")];
     let Some((_, said)) = answer(&[("a.c", text)], &info) else { return };
     assert!(said.contains("sum 3500"), "{said}");
-    // An access takes 120 cycles. Under a lock each word would be read and written.
-    assert!(said.contains(" host memory 120000,"), "{said}");
+    // An access takes 120 cycles, and a few more where cores meet. Under a lock each word would be read and written.
+    let waited = said.split_once(" host memory ").and_then(|it| it.1.split_once(','));
+    let waited: u64 = waited.and_then(|it| it.0.parse().ok()).expect("a number");
+    assert!((120_000..121_000).contains(&waited), "{said}");
 }
 
 #[test]

@@ -8,8 +8,8 @@ use ir::walk::Part;
 use rustc_hash::FxHashSet;
 use source::Span;
 
-use super::Lowering;
 use super::device::{Kernel, selected};
+use super::{Lowering, task_sums};
 use crate::c::computes_in_bits;
 
 /// The device, as users write it.
@@ -64,9 +64,14 @@ impl Lowering<'_> {
         kernels.iter().for_each(|it| self.check_sums_for_cluster(it.region));
     }
 
-    /// Clang crashes where it is to combine arrays whose length is computed.
+    /// Clang crashes where it is to combine arrays whose length is computed; tasks of the cluster's runtime combine with the
+    /// variable itself.
     fn check_sums_for_cluster(&self, id: RegionId) {
         let program = self.program;
+        if let Some(item) = task_sums::seen(program, id) {
+            let what = "a task that does more with the variable of a reduction than combine a value with it";
+            self.not_for_cluster(program.exprs[item].span, what);
+        }
         for kind in program.regions[id].construct.kinds() {
             let ClauseKind::Reduction(it) = kind else { continue };
             let is_computed = |it: &&ExprId| {

@@ -57,6 +57,7 @@ mod standalone;
 mod storage;
 mod stub;
 mod sums;
+mod task_sums;
 mod team_sizes;
 mod teams;
 mod thread;
