@@ -108,7 +108,9 @@ impl Hardware {
         let ran = run::together(&it.together.group, &it.registers(), &mut reach, most);
         let cycles = ran.map_err(|fault| match fault {
             Fault::Deadlock(waiting) => it.stuck(&waiting),
-            fault => told(fault, most),
+            fault @ (Fault::Read(_) | Fault::Write(_) | Fault::Element(_) | Fault::Long) => {
+                told(fault, most)
+            }
         })?;
         let (mut took, mut names) = (String::new(), Vec::new());
         for it in &it.launches {
@@ -389,7 +391,8 @@ mod tests {
             device.account().unwrap()
         };
         let is_together = |said: &str| said.contains("at the same time as k");
-        (write(at, -1), write(own, 40));
+        write(at, -1);
+        write(own, 40);
         // Both together: the array is not used.
         assert!(launch(first, &[at.0, 7]).contains("waits for"));
         assert!(is_together(&launch(second, &[at.0, own.0])));
@@ -411,7 +414,8 @@ mod tests {
         write_array(&device, other, [1, 2]);
         assert!(!is_together(&launch(second, &[other.0, own.0])));
         assert_eq!((read(own), read(at)), (96 + 3, 100));
-        (launch(first, &[at.0, 3]), launch(first, &[at.0, 4]));
+        launch(first, &[at.0, 3]);
+        launch(first, &[at.0, 4]);
         assert!(is_together(&launch(second, &[at.0, own.0])));
         assert_eq!((read(own), read(at)), (99 + 9, 3));
         // What nobody waits for has run before its memory goes.
