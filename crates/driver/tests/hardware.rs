@@ -111,12 +111,9 @@ fn simulated(said: &str, name: &str) -> Vec<(u64, u64)> {
     said.lines().filter_map(one).collect()
 }
 
-/// A line, its cycles, and whether they are those of several regions that run at the same time.
-type Foretold = (u64, u64, bool);
-
 /// Cycles that are told of each region, by its line, before anything is run; where designs are searched for, those of the
 /// chosen one.
-fn all_foretold(folder: &Path, device: &str, name: &str, more: &[&str]) -> Vec<Foretold> {
+fn foretold(folder: &Path, device: &str, name: &str, more: &[&str]) -> Vec<(u64, u64)> {
     let fpga = format!("--fpga={device}");
     let told = ferry(&[&["explain", &fpga, "--json", name], more].concat(), folder);
     let told: serde_json::Value = serde_json::from_slice(&told.stdout).expect("a report");
@@ -128,21 +125,15 @@ fn all_foretold(folder: &Path, device: &str, name: &str, more: &[&str]) -> Vec<F
         let lines = together.and_then(|it| it.get("lines")).and_then(|it| it.as_array());
         if let Some(last) = lines.and_then(|it| it.last()) {
             let is_last = last.as_u64() == number(it, "line");
-            return is_last
-                .then(|| Some((number(it, "line")?, number(together?, "cycles")?, true)));
+            return is_last.then(|| Some((number(it, "line")?, number(together?, "cycles")?)));
         }
         let mut designs = it.get("designs").and_then(|it| it.as_array()).into_iter().flatten();
         let chosen = designs.find(|it| it.get("chosen").is_some_and(|it| *it == true));
         let cycles = number(chosen.unwrap_or(it), "cycles");
-        Some(number(it, "line").zip(cycles).map(|it| (it.0, it.1, false)))
+        Some(number(it, "line").zip(cycles))
     };
     let told = regions.iter().filter_map(one);
     told.map(|it| it.expect("cycles are told of each region")).collect()
-}
-
-/// The same without the last.
-fn foretold(folder: &Path, device: &str, name: &str, more: &[&str]) -> Vec<(u64, u64)> {
-    all_foretold(folder, device, name, more).into_iter().map(|it| (it.0, it.1)).collect()
 }
 
 /// Words are equal, numbers with a fraction nearly: sums are taken in another order.
@@ -186,13 +177,10 @@ fn applications_are_right_in_the_cycles_that_are_told_before() {
             let [right, found] = [&right, &ran.stdout].map(|it| String::from_utf8_lossy(it));
             assert!(is_same(&right, &found), "{name} on {device}: {found}, not {right}");
             let counted = simulated(&told(&ran), &name);
-            for (line, cycles, is_group) in all_foretold(folder.path(), device, &name, &[]) {
+            for (line, cycles) in foretold(folder.path(), device, &name, &[]) {
                 let found = counted.iter().find(|it| it.0 == line);
                 let (_, found) = found.unwrap_or_else(|| panic!("{name}:{line} did not run"));
-                // Of regions that run at the same time the latency of one access may be told too much (docs/fpga.md).
-                let more = if is_group { found / 8 } else { 0 };
-                let is_near = cycles.abs_diff(*found) * 100 <= *found
-                    || (*found..=*found + more).contains(&cycles);
+                let is_near = cycles.abs_diff(*found) * 100 <= *found;
                 assert!(is_near, "{name}:{line} on {device}: {found} cycles, {cycles} told");
             }
         }

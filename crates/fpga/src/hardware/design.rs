@@ -540,6 +540,9 @@ impl Maker<'_> {
             let rest = std::mem::take(&mut self.states);
             let rest = rest.into_iter().map(|it| State { next: later(it.next), ..it });
             self.states = first.map(|it| State { next: Next::Goto(1), ..it }).chain(rest).collect();
+            if let Some(fetch) = self.shape.pop() {
+                self.shape.insert(0, fetch);
+            }
         }
         // Those blocks are about variables by name.
         self.touched = touched;
